@@ -90,11 +90,10 @@ Expr power_of_two(const NodeRef& size) {
   return exp2(minimum(floor(log2(some)), largest_exponent(size->dtype)));
 }
 
-// True for one or more axes, the last of all.
-bool are_last(AxisMask axes, int64_t rank) {
-  int64_t count = 0;
-  while (count < rank && (axes >> (rank - 1 - count) & 1)) ++count;
-  return count > 0 && axes >> (rank - count) << (rank - count) == axes;
+// True for one or more axes without others between them.
+bool are_adjacent(AxisMask axes) {
+  const unsigned lowest = axes & (~unsigned{axes} + 1);
+  return axes != 0 && (axes & (axes + lowest)) == 0;
 }
 
 }  // namespace
@@ -149,10 +148,10 @@ NodeRef power_of_two_scale(const NodeRef& sizes, const Axes& axes) {
   return power_of_two(where(top < kInfinity, top, 0.0));
 }
 
-// Rows have an operation, which reads them once. Columns would need a root for each entry.
+// Adjacent axes have an operation, which reads their elements once.
 NodeRef euclidean_norm(const NodeRef& x, const Axes& axes, bool keepdims) {
   if (x->shape.size() == 0) return sum_of(x, axes, keepdims);
-  if (are_last(axes_mask(x->shape, axes, "norm"), x->shape.rank)) {
+  if (are_adjacent(axes_mask(x->shape, axes, "norm"))) {
     const bool half = size_of(x->dtype) < 4;
     const NodeRef within = half ? cast(x, DType::Float32) : x;
     return cast(reduce(Op::euclidean_norm, within, axes, keepdims), x->dtype);

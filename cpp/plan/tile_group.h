@@ -72,7 +72,7 @@ struct Store {
 // The value's entries, seen as [outer, reduced, inner], folded over the middle axis into out =
 // [outer, inner], which is known only when the group is done.
 struct Reduction {
-  Op op;  // sum, max, min, all, any
+  Op op;  // of kind Fold
   int32_t value;
   DType dtype;  // of the value; out.dtype may differ (sums of bool and int32 are int64)
   int64_t outer, reduced, inner;

@@ -222,3 +222,22 @@ def test_parts_of_an_axis_meet_at_no_entry() -> None:
     expected = np.zeros((20_000, 16), np.float32)
     np.add.at(expected, at, rows)
     np.testing.assert_array_equal(pb.zeros((20_000, 16)).at[at].add(rows).numpy(), expected)
+
+
+def test_many_positions_of_several_blocks() -> None:
+    rng = np.random.default_rng(4)
+    for blocks, axis, n in (
+        (4, 50, 512),
+        (11, 49, 3000),
+        (5, 9000, 1025),
+        (128, 7, 700),
+        (3, 8, 999),
+    ):
+        for dtype in ("float64", "float32", "int32", "bool"):
+            x = rng.integers(-9, 9, (blocks, axis)).astype(dtype)
+            positions = rng.integers(-axis, axis, n)
+            for at in (positions, positions.astype("int32")):
+                np.testing.assert_array_equal(pb.constant(x)[:, at], x[:, at])
+                np.testing.assert_array_equal(pb.constant(x.T).T[:, at], x[:, at])
+            with pytest.raises(IndexError):
+                pb.constant(x)[:, np.append(positions, axis)].numpy()

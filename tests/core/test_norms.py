@@ -1,4 +1,4 @@
-"""Euclidean norms of rows and of all entries, from the smallest numbers to the largest."""
+"""Euclidean norms of rows, columns and all entries, from the smallest numbers to the largest."""
 
 from __future__ import annotations
 
@@ -98,6 +98,85 @@ def test_bits_do_not_depend_on_what_is_computed_together() -> None:
             for axis in (None, -1):
                 fused = pb.linalg.norm(x * x + pb.sin(x), axis=axis).numpy()
                 assert fused.tobytes() == pb.linalg.norm(alone, axis=axis).numpy().tobytes()
+
+
+@each("dtype", ["float32", "float64"])
+def test_columns_of_every_scale(dtype: str) -> None:
+    eps = float(np.finfo(dtype).eps)
+    for shape in ((1, 3), (50, 3), (7, 40), (40, 100), (9, 2100), (5, 30, 4)):
+        n = shape[-2]
+        scales = np.resize([s for s in SCALES[dtype] if s < 1e300], shape[-1])
+        x = (np.random.default_rng(n).standard_normal(shape) * scales).astype(dtype)
+        got = pb.linalg.norm(pb.constant(x), axis=-2)
+        slope = pb.grad(lambda x: pb.sum(pb.linalg.norm(x, axis=-2)))(pb.constant(x))
+        assert got.shape == shape[:-2] + shape[-1:]
+        columns = np.moveaxis(x, -2, -1).reshape(-1, n)[:60]
+        want = [exact(column) for column in columns]
+        for value, norm in zip(got.numpy().ravel(), want, strict=False):
+            unit = max(2 * eps * norm, float(np.finfo(dtype).smallest_subnormal))
+            assert abs(mp.mpf(float(value)) - norm) <= unit, (shape, norm)
+        units = [
+            [float(mp.mpf(float(v)) / norm) for v in column]
+            for column, norm in zip(columns, want, strict=False)
+        ]
+        slopes = np.moveaxis(slope.numpy(), -2, -1).reshape(-1, n)[:60]
+        np.testing.assert_allclose(slopes, units, 16 * eps, 4 * float(np.finfo(dtype).tiny))
+
+
+def test_columns_with_entries_of_different_size() -> None:
+    rng = np.random.default_rng(3)
+    for n in (3, 200, 3000):
+        for width in (2, 70):
+            for sizes in ((1e-200, 1.0), (1e160, 1.0), (1e-310, 1e-140), (1e300, 1e-300), (1e145,)):
+                x = rng.standard_normal((n, width)) * np.resize(sizes, (n, 1))
+                x[:, 1] = x[::-1, 0]
+                got = pb.linalg.norm(pb.constant(x), axis=0).numpy()
+                for k in (0, 1, width - 1):
+                    assert abs(mp.mpf(float(got[k])) / exact(x[:, k]) - 1) < 1e-15, (n, sizes)
+                fused = pb.linalg.norm(pb.sqrt(pb.square(pb.constant(x))) * 1.0, axis=0)
+                sizes_alone = pb.sqrt(pb.square(pb.constant(x))).numpy()
+                alone = pb.linalg.norm(pb.constant(sizes_alone), axis=0)
+                assert fused.numpy().tobytes() == alone.numpy().tobytes()
+
+
+def test_columns_of_zeros_infinities_and_nan() -> None:
+    for n in (2, 20, 3000):
+        for width in (5, 100):
+            x = np.ones((n, width))
+            x[:, 0] = 0
+            x[-1, 1:5] = [np.inf, -np.inf, np.nan, np.inf]
+            x[0, 4] = np.nan
+            want = np.full(width, np.sqrt(n))
+            want[:5] = [0, np.inf, np.inf, np.nan, np.nan]
+            c = pb.constant(x)
+            np.testing.assert_allclose(pb.linalg.norm(c, axis=0), want, 1e-14)
+            slope = pb.grad(lambda x: pb.sum(pb.linalg.norm(x, axis=0)))(c).numpy()
+            np.testing.assert_array_equal(slope[:, 0], 0)
+            np.testing.assert_allclose(slope[:, 5:], 1 / np.sqrt(n), 1e-14)
+
+
+def test_columns_in_every_mode() -> None:
+    x = np.random.default_rng(7).standard_normal((3, 6, 4)) * [1.0, 1e-200, 1e200, 0.0]
+    c = pb.constant(x)
+    norms = np.stack([[float(exact(m[:, k])) for k in range(4)] for m in x])
+
+    def norm(m: pb.Tensor) -> pb.Tensor:
+        return pb.linalg.norm(m, axis=0)
+
+    np.testing.assert_allclose(pb.vmap(norm)(c), norms, 1e-15)
+    np.testing.assert_allclose(pb.linalg.norm(c, axis=1), norms, 1e-15)
+    np.testing.assert_allclose(
+        pb.linalg.norm(c, axis=(0, 1))[0], float(exact(x[..., 0].ravel())), 1e-15
+    )
+    _, in_loop = pb.scan(lambda s, m: (s, norm(m)), 0.0, c)
+    np.testing.assert_allclose(in_loop, norms, 1e-15)
+    t = np.random.default_rng(8).standard_normal(x.shape)
+    units = np.divide(x, norms[:, None], out=np.zeros_like(x), where=x != 0)
+    _, tangent = pb.jvp(pb.vmap(norm), (c,), (pb.constant(t),))
+    np.testing.assert_allclose(tangent, (units * t).sum(1), 1e-13, 1e-14)
+    hessian = pb.hessian(lambda v: pb.linalg.norm(pb.reshape(v, (6, 1)), axis=0)[0])(c[0, :, 0])
+    unit = units[0, :, 0]
+    np.testing.assert_allclose(hessian, (np.eye(6) - np.outer(unit, unit)) / norms[0, 0], 0, 1e-14)
 
 
 def test_every_mode() -> None:

@@ -40,8 +40,8 @@ struct CompiledStep {
 int64_t program_bytes(const GroupProgram& step) {
   const TileProgram& t = step.tiles;
   return bytes_of(step.reductions) + bytes_of(t.code) + bytes_of(t.folds) + bytes_of(t.directs) +
-         bytes_of(t.gathers) + bytes_of(t.scatters) + bytes_of(t.repeats) + bytes_of(t.splats) +
-         bytes_of(t.registers) + bytes_of(t.reduced);
+         bytes_of(t.segments) + bytes_of(t.gathers) + bytes_of(t.scatters) + bytes_of(t.repeats) +
+         bytes_of(t.splats) + bytes_of(t.registers) + bytes_of(t.reduced);
 }
 int64_t program_bytes(const GemmProgram& product) { return bytes_of(product.axes); }
 int64_t program_bytes(const ConvolutionProgram& product) {

@@ -85,7 +85,6 @@ class GroupCheck {
     if (r.out.shape.size() != product_of(step_, r.outer, r.inner) || !is_flat(r.out)) {
       broken(step_, "a reduction to another count");
     }
-    if (r.op == Op::euclidean_norm && r.inner > 1) broken(step_, "a norm of columns");
     if (level == Level::Element && entries == Level::Row) broken(step_, "a reduction of elements");
     const bool everything = r.outer == 1 && r.inner == 1;
     const bool columns = r.outer == 1 && r.inner == group_.length && entries != Level::Row;

@@ -68,6 +68,37 @@ void gather_small_blocks(const Gather& g, const I* indices, const T* in, T* out)
   });
 }
 
+// True if many elements are read of few, or of adjacent ones: the blocks of some positions are then
+// in a near cache, whatever their order.
+bool are_near(const Gather& g, int64_t n) {
+  constexpr int64_t kNear = 256 * 1024;  // bytes
+  constexpr int64_t kMany = 512;         // positions
+  // Fewer blocks take longer than computing offsets again, more would leave threads idle.
+  constexpr int64_t kLeast = 4, kMost = 128;
+  if (g.outer < kLeast || g.outer > kMost || g.inner != 1 || n < kMany) return false;
+  return g.in.strides[0] == 1 || g.outer * g.axis * size_of(g.in.dtype) <= kNear;
+}
+
+// An element of each of several blocks at each position, whose offset is computed once.
+template <class T, class I>
+void gather_near(const Gather& g, const I* indices, const T* in, T* out, int64_t n) {
+  constexpr int64_t kSome = 512;
+  const Strides& stride = g.in.strides;
+  parallel_for(ceil_div(n, kSome), g.outer * n > 64 * 1024, [&](int64_t chunk) {
+    const int64_t first = chunk * kSome;
+    const int64_t count = std::min(kSome, n - first);
+    int64_t from[kSome];
+    for (int64_t i = 0; i < count; ++i) {
+      from[i] = index_parts::position(indices[first + i], g.axis) * stride[1];
+    }
+    for (int64_t o = 0; o < g.outer; ++o) {
+      const T* x = in + o * stride[0];
+      T* y = out + o * n + first;
+      for (int64_t i = 0; i < count; ++i) y[i] = x[from[i]];
+    }
+  });
+}
+
 template <class T, class I>
 Status gather(const Gather& g, const Slots& slots) {
   const auto* indices = reinterpret_cast<const I*>(slots.at(g.indices));
@@ -78,6 +109,10 @@ Status gather(const Gather& g, const Slots& slots) {
   T* out = reinterpret_cast<T*>(slots.at(g.out));
   if (g.outer > 1 && n * g.inner <= index_parts::kSmallBlock) {
     gather_small_blocks(g, indices, in, out);
+    return {};
+  }
+  if (are_near(g, n)) {
+    gather_near(g, indices, in, out, n);
     return {};
   }
   const Strides& stride = g.in.strides;

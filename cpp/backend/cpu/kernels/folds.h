@@ -205,6 +205,48 @@ struct NormFold {
   }
 };
 
+// The norm of a column of float64, from three sums of squares: of all values that are not large, of
+// the large ones times 2^-600, and, used if the first is small, of the small ones times 2^600.
+// Every value is in the same sums wherever the rows are cut. Squares of float32 need the first sum
+// alone.
+struct ColumnNorms {
+  static constexpr double kLarge = 0x1p480, kDown = 0x1p-600;
+  static constexpr double kSmall = 0x1p-480, kUp = 0x1p600;
+  template <class T>
+  static constexpr int64_t kParts = sizeof(T) == 4 ? 1 : 3;
+
+  // True if no column has a large value, nor needs its small ones.
+  PULLBACK_INLINE static bool are_accurate(const double* sum, int64_t n) {
+    int64_t others = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      others |= (sum[j] >= kSmall * kSmall) & (sum[j] < kLarge * kLarge) ? 0 : 1;
+    }
+    return others == 0;
+  }
+  // Adds rows that are `stride` apart to the sums of some columns, which are `part` apart.
+  [[gnu::noinline]] static void add_by_size(const double* x, int64_t count, int64_t width,
+                                            int64_t stride, double* sum, int64_t part) {
+    for (int64_t r = 0; r < count; ++r, x += stride) {
+#pragma GCC ivdep
+      for (int64_t j = 0; j < width; ++j) {
+        const double size = m::bits_as<double>(m::bits_as<int64_t>(x[j]) & INT64_MAX);
+        const double down = size * kDown;
+        const double up = size * kUp;
+        const bool large = !(size < kLarge);  // or NaN
+        sum[j] += large ? 0.0 : size * size;
+        sum[j + part] += large ? down * down : 0.0;
+        sum[j + 2 * part] += size < kSmall ? up * up : 0.0;
+      }
+    }
+  }
+  PULLBACK_INLINE static double root(double sum, double large, double small) {
+    const double top = m::sqrt(large + sum * kDown * kDown) * kUp;  // or NaN
+    const double low = m::sqrt(small) * kDown;
+    const double norm = sum >= kSmall * kSmall ? m::sqrt(sum) : low;
+    return large == 0 ? norm : top;
+  }
+};
+
 // With `magnitudes`, of the absolute values of floats.
 template <class T, DType dtype, bool largest, bool magnitudes = false>
 struct ExtremeFold {

@@ -102,6 +102,23 @@ int product_sum(void* out, const void* a, const void* b, const void* c, int64_t 
   return kFine;
 }
 
+template <class T, bool subtracts>
+int sum_of_products(void* out, const void* a, const void* b, const void* c, const void* d,
+                    int64_t n) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* p = static_cast<const T*>(a);
+  const auto* q = static_cast<const T*>(b);
+  const auto* r = static_cast<const T*>(c);
+  const auto* s = static_cast<const T*>(d);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T first = p[i] * q[i];
+    const T second = r[i] * s[i];
+    y[i] = subtracts ? first - second : first + second;
+  }
+  return kFine;
+}
+
 }  // namespace
 
 namespace PULLBACK_KERNELS {
@@ -117,6 +134,8 @@ constinit const PairTable kPairTable = {
         {Op::sqrt, Op::rsqrt, {&root_pair<float>, &root_pair<double>}},
     },
     {PULLBACK_PRODUCT_SUM(Add), PULLBACK_PRODUCT_SUM(Subtract), PULLBACK_PRODUCT_SUM(SubtractFrom)},
+    {{&sum_of_products<float, false>, &sum_of_products<double, false>},
+     {&sum_of_products<float, true>, &sum_of_products<double, true>}},
 };
 
 }  // namespace PULLBACK_KERNELS

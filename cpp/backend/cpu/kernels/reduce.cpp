@@ -219,6 +219,84 @@ void columns(const void* values, int64_t count, int64_t width, void* accumulator
   }
 }
 
+// Adds rows that are `stride` apart to some columns at a time, as if no value were large or small,
+// and once more if one is.
+[[gnu::noinline]] void add_squares(const double* x, int64_t count, int64_t width, int64_t stride,
+                                   double* sum, int64_t part) {
+  constexpr int64_t kSome = 32;
+  for (int64_t done = 0; done < width; done += kSome) {
+    const auto add = [&](int64_t some) {
+      double lane[kSome];
+      for (int64_t j = 0; j < some; ++j) lane[j] = sum[done + j];
+      for (int64_t r = 0; r < count; ++r) {
+        const double* row = x + r * stride + done;
+        for (int64_t j = 0; j < some; ++j) lane[j] += row[j] * row[j];
+      }
+      if (!ColumnNorms::are_accurate(lane, some)) {
+        return ColumnNorms::add_by_size(x + done, count, some, stride, sum + done, part);
+      }
+      for (int64_t j = 0; j < some; ++j) sum[done + j] = lane[j];
+    };
+    if (width - done >= kSome) {
+      add(kSome);
+    } else {
+      add(width - done);
+    }
+  }
+}
+
+template <class T>
+void norm_lanes(const void* values, int64_t count, int64_t width, int64_t lanes, int64_t first,
+                void* accumulator) noexcept {
+  if constexpr (ColumnNorms::kParts<T> == 1) {
+    using Squares = typename NormFold<T>::template Squares<0>;
+    lanes_of_columns<Squares>(values, count, width, lanes, first, accumulator);
+  } else {
+    const auto* x = static_cast<const double*>(values);
+    auto* sum = static_cast<double*>(accumulator);
+    const int64_t all = lanes * width;
+    if (const int64_t at = first % lanes) {
+      const int64_t some = lanes - at < count ? lanes - at : count;
+      add_squares(x, 1, some * width, 0, sum + at * width, all);
+      x += some * width;
+      count -= some;
+    }
+    const int64_t turns = count / lanes;
+    if (turns > 0) add_squares(x, turns, all, all, sum, all);
+    add_squares(x + turns * all, 1, (count - turns * lanes) * width, 0, sum, all);
+  }
+}
+
+template <class T>
+void norm_columns(const void* values, int64_t count, int64_t width, void* accumulator) noexcept {
+  constexpr int64_t kParts = ColumnNorms::kParts<T>;
+  const int64_t lanes = column_lanes(width);
+  if (count <= lanes || lanes == 1) return norm_lanes<T>(values, count, width, 1, 0, accumulator);
+  auto* sum = static_cast<double*>(accumulator);
+  double wide[kParts * 64] = {};
+  norm_lanes<T>(values, count, width, lanes, 0, wide);
+  for (int64_t i = 0; i < kParts * lanes; ++i) {
+    for (int64_t j = 0; j < width; ++j) sum[i / lanes * width + j] += wide[i * width + j];
+  }
+}
+
+template <class T>
+int finish_norms(void* out, const void* sums, const void* large, const void* small,
+                 int64_t n) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* a = static_cast<const double*>(sums);
+  const auto* b = static_cast<const double*>(large);
+  const auto* c = static_cast<const double*>(small);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (ColumnNorms::kParts<T> == 1) {
+      y[i] = static_cast<T>(m::sqrt(a[i]));
+    } else {
+      y[i] = ColumnNorms::root(a[i], b[i], c[i]);
+    }
+  }
+  return kFine;
+}
+
 constexpr int64_t kSumState = 2 * kLanes * static_cast<int64_t>(sizeof(double));
 
 template <class F>
@@ -253,9 +331,15 @@ constexpr Fold norm_entry() {
   Scalar identity{};
   identity.f = 0;
   return {DType::Float64,
-          Op::hypot,  // not used: leaves are merged by the norm of their norms
-          identity,       &norm_rows<T>, kLeaf * static_cast<int64_t>(sizeof(T)),
-          &norm_leaf<T>,  nullptr,       nullptr};
+          Op::add,  // of columns; leaves are merged by the norm of their norms
+          identity,
+          &norm_rows<T>,
+          kLeaf * static_cast<int64_t>(sizeof(T)),
+          &norm_leaf<T>,
+          &norm_columns<T>,
+          &norm_lanes<T>,
+          ColumnNorms::kParts<T>,
+          &finish_norms<T>};
 }
 
 }  // namespace

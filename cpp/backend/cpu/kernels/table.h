@@ -47,7 +47,7 @@ constexpr int64_t kLeaf = 2048;
 constexpr int64_t column_lanes(int64_t width) { return width > 32 ? 1 : 64 / width; }
 
 // A fold combines values into accumulators, which start as its identity. Two sets of accumulators
-// are merged by an elementwise operation. Norms are folds of rows only, into accumulators of 0.
+// are merged by an elementwise operation. Norms of rows begin with accumulators of 0.
 struct Fold {
   DType accumulator;
   Op merge;
@@ -65,6 +65,10 @@ struct Fold {
   // The same for rows from `first` on, with accumulator[r % lanes, j].
   void (*lanes)(const void* values, int64_t rows, int64_t width, int64_t lanes, int64_t first,
                 void* accumulator) noexcept;
+  // Sets of accumulators of columns, one after the other, at most three, and the kernel that
+  // computes the results of them; null: the accumulators are the results, as numbers of their type.
+  int64_t parts = 1;
+  TileKernel finish = nullptr;
 };
 
 constexpr int kFolds = 6;  // sum, max, min, all, any, euclidean_norm
@@ -145,10 +149,14 @@ struct Pair {
   PairKernel of[2];
 };
 constexpr int kPairs = 4;
+// n elements.
+using ProductsKernel = int (*)(void* out, const void* a, const void* b, const void* c,
+                               const void* d, int64_t n) noexcept;
+// Each operation is rounded; float32, float64.
 struct PairTable {
   Pair of[kPairs];
-  // a * b + c, a * b - c, c - a * b, each operation rounded; float32, float64.
-  TileKernel product_sums[3][2];
+  TileKernel product_sums[3][2];          // a * b + c, a * b - c, c - a * b
+  ProductsKernel sums_of_products[2][2];  // a * b + c * d, a * b - c * d
 };
 
 // kRandomBlock elements of (seed, counter) from `first` on, a multiple of kRandomBlock.

@@ -75,7 +75,7 @@ bool SmallCompiler::scatter(const Axes& axes, int64_t element, int32_t base, int
 // Folds [rows, reduced, inner] as TileFrame::fold does.
 void SmallCompiler::add_fold(const TileProgram::RowFold& fold, int32_t in, int32_t sums,
                              int32_t out, int32_t rows) {
-  identities(fold.fold, sums, rows * fold.inner);
+  identities(fold.fold, sums, rows * fold.parts * fold.inner);
   if (fold.inner == 1) {
     Code& code = add(Kind::FoldRows, sums, in, rows);
     code.length = static_cast<uint16_t>(fold.reduced);
@@ -83,15 +83,19 @@ void SmallCompiler::add_fold(const TileProgram::RowFold& fold, int32_t in, int32
   } else {
     for (int32_t r = 0; r < rows; ++r) {
       const int64_t values = r * fold.reduced * fold.inner * fold.value;
-      const int64_t to = r * fold.inner * fold.accumulator;
-      Code& code = add(Kind::FoldRows, static_cast<int32_t>(sums + to),
-                       static_cast<int32_t>(in + values), static_cast<int32_t>(fold.reduced));
+      const auto part = static_cast<int32_t>(fold.inner * fold.accumulator);
+      const auto row = static_cast<int32_t>(sums + r * fold.parts * part);
+      Code& code = add(Kind::FoldRows, row, static_cast<int32_t>(in + values),
+                       static_cast<int32_t>(fold.reduced));
       code.length = static_cast<uint16_t>(fold.inner);
       code.fold = fold.fold.columns;
+      if (fold.parts == 1) continue;
+      call(fold.finish, static_cast<int32_t>(out + r * fold.inner * fold.result), row, row + part,
+           row + 2 * part, static_cast<int32_t>(fold.inner));
     }
   }
   const auto results = static_cast<int32_t>(rows * fold.inner);
-  if (fold.finish) call(fold.finish, out, sums, 0, 0, results);
+  if (fold.finish && fold.parts == 1) call(fold.finish, out, sums, 0, 0, results);
 }
 
 bool SmallCompiler::add_code(const TileProgram& tiles, const TileProgram::Code& code,
@@ -118,6 +122,8 @@ bool SmallCompiler::add_code(const TileProgram& tiles, const TileProgram::Code& 
       to.pair = code.pair;
       return true;
     }
+    case TileProgram::Kind::Products:  // of larger groups only
+      return false;
     case TileProgram::Kind::Fold:
       add_fold(tiles.folds[code.index], a, b, out, rows);
       return true;
@@ -160,8 +166,8 @@ bool SmallCompiler::add_reductions(const GroupProgram& group, const Scope& scope
     if (r.leaves && rows * width > kLeaf) return false;
     const int64_t element = size_of(r.fold.accumulator);
     const int32_t in = places_[r.place];
-    const int32_t sums = take(r.lanes * r.width * element);
-    identities(r.fold, sums, r.lanes * r.width);
+    const int32_t sums = take(r.parts * r.lanes * r.width * element);
+    identities(r.fold, sums, r.parts * r.lanes * r.width);
     if (r.columns) {
       Code& code = add(Kind::FoldLanes, sums, in, rows);
       code.length = static_cast<uint16_t>(width);
@@ -173,12 +179,15 @@ bool SmallCompiler::add_reductions(const GroupProgram& group, const Scope& scope
       code.fold = r.fold.rows;
     }
     const auto results = static_cast<int32_t>(r.width);
-    for (int64_t lane = 1; lane < r.lanes; ++lane) {
-      const auto other = static_cast<int32_t>(sums + lane * r.width * element);
-      call(r.merge, sums, sums, other, 0, results);
+    const auto lane = static_cast<int32_t>(r.width * element);
+    const auto part = static_cast<int32_t>(r.lanes * lane);
+    for (int32_t i = 1; i < static_cast<int32_t>(r.parts * r.lanes); ++i) {
+      const int32_t first = sums + i / static_cast<int32_t>(r.lanes) * part;
+      if (i % r.lanes) call(r.merge, first, first, sums + i * lane, 0, results);
     }
     const auto out = static_cast<int32_t>(scope.slots[r.out_slot] + r.out_offset);
-    call(r.finish, out, sums, 0, 0, results);
+    const bool parts = r.parts > 1;
+    call(r.finish, out, sums, parts ? sums + part : 0, parts ? sums + 2 * part : 0, results);
   }
   return true;
 }

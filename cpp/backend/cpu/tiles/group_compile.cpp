@@ -50,12 +50,16 @@ void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, Gro
     out.leaves = is_ordered(r);
   }
   out.value = size_of(r.dtype);
-  if (out.columns) out.lanes = column_lanes(r.inner);
+  if (out.columns) {
+    out.lanes = column_lanes(r.inner);
+    out.parts = out.fold.parts;
+    if (out.fold.finish) out.finish = out.fold.finish;
+  }
   if (out.leaves) {
     out.leaf_count = ceil_div(p->reduced * out.length, kLeaf);
     out.total = kernels().folds.of[fold_index(r.op)][static_cast<int>(DType::Float64)];
   } else {
-    const int64_t width = out.lanes * out.width;
+    const int64_t width = out.parts * out.lanes * out.width;
     out.accumulators = p->set_bytes;
     p->set_bytes += round_up(width * size_of(out.fold.accumulator), width > 1 ? 64 : 8);
   }

@@ -49,7 +49,7 @@ struct GroupRun::Part {
 
 void GroupRun::clear(char* set) const {
   for (const auto& r : program_.reductions) {
-    if (!r.leaves) fill_identity(r.fold, set + r.accumulators, r.lanes * r.width);
+    if (!r.leaves) fill_identity(r.fold, set + r.accumulators, r.parts * r.lanes * r.width);
   }
 }
 
@@ -134,7 +134,7 @@ void GroupRun::merge(char* into, const char* set) const {
   for (const auto& r : program_.reductions) {
     if (r.leaves) continue;
     char* sums = into + r.accumulators;
-    r.merge(sums, sums, set + r.accumulators, nullptr, r.lanes * r.width);
+    r.merge(sums, sums, set + r.accumulators, nullptr, r.parts * r.lanes * r.width);
   }
 }
 
@@ -148,11 +148,15 @@ void GroupRun::store(char* set, int64_t o, int64_t left, int64_t width) const {
       add_leaves(r, leaves);
       sums = reinterpret_cast<char*>(leaves);
     }
-    for (int64_t lane = 1; lane < r.lanes; ++lane) {
-      r.merge(sums, sums, sums + lane * r.width * size_of(r.fold.accumulator), nullptr, r.width);
+    const int64_t results = program_.inner > 1 ? width : r.width;
+    const int64_t lane = results * size_of(r.fold.accumulator);
+    const int64_t part = r.lanes * lane;
+    for (int64_t i = 1; i < r.parts * r.lanes; ++i) {
+      char* first = sums + i / r.lanes * part;
+      if (i % r.lanes) r.merge(first, first, sums + i * lane, nullptr, results);
     }
     char* out = slots_.at(r.out_slot) + r.out_offset + at * r.out_element;
-    r.finish(out, sums, nullptr, nullptr, program_.inner > 1 ? width : r.width);
+    r.finish(out, sums, sums + part, sums + 2 * part, results);
   }
 }
 
@@ -250,7 +254,7 @@ void GroupRun::store_identities() const {
     fill_identity(r.fold, identity, 1);
     char* out = slots_.at(r.out_slot) + r.out_offset;
     for (int64_t i = 0; i < r.results; ++i) {
-      r.finish(out + i * r.out_element, identity, nullptr, nullptr, 1);
+      r.finish(out + i * r.out_element, identity, identity, identity, 1);
     }
   }
 }

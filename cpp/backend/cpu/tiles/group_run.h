@@ -23,13 +23,14 @@ struct GroupProgram {
   struct Reduce {
     Fold fold{};
     TileKernel merge = nullptr;   // merges one set of accumulators into another
-    TileKernel finish = nullptr;  // converts accumulators to the dtype of out
+    TileKernel finish = nullptr;  // converts accumulators to results of the dtype of out
     int32_t place = -1;
     bool columns = false;
     bool leaves = false;
-    int64_t value = 0;         // bytes
-    int64_t width = 1;         // columns; 1 unless `columns`
-    int64_t lanes = 1;         // accumulators per column
+    int64_t value = 0;  // bytes
+    int64_t width = 1;  // columns; 1 unless `columns`
+    int64_t lanes = 1;  // accumulators per column, in each of `parts` sets
+    int64_t parts = 1;
     int64_t length = 1;        // values of a row, if not `columns`
     int64_t accumulators = 0;  // bytes in a set; if `leaves`, the sums of a group with one span
     // If `leaves`. leaf_count: leaves per outer index. In scratch memory, if there are several

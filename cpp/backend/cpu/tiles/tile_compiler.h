@@ -37,6 +37,7 @@ class TileCompiler {
   void give_register(bool row, int64_t element, int32_t place);
   void free_if_dead(int32_t value, int32_t now);
 
+  void choose_segment();
   void place_load(int32_t value);
   void bring(int32_t value);
   bool repeats(const ValueInfo& info);
@@ -49,6 +50,7 @@ class TileCompiler {
   void emit_elementwise(int32_t index, Code code);
   bool emit_arithmetic(int32_t index);
   bool emit_product_sum(int32_t index);
+  bool emit_sum_of_products(int32_t index);
   void emit_pair(int32_t index, int32_t partner);
   void emit_partner(int32_t index);
   void emit_rows(int32_t index);

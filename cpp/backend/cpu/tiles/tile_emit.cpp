@@ -162,10 +162,32 @@ bool TileCompiler::emit_arithmetic(int32_t index) {
   return true;
 }
 
-// A sum or difference that computes the product which is one of its operands.
+// A sum or difference that computes the products which are its operands.
+bool TileCompiler::emit_sum_of_products(int32_t index) {
+  const Instruction& sum = group_.instructions[index];
+  std::vector<int32_t> in;
+  for (const int32_t value : sum.in) {
+    const int32_t from = value - leaves();
+    if (from < 0 || values_.folded(from) != index) return false;
+    const Instruction& product = group_.instructions[from];
+    in.insert(in.end(), {product.in[0], product.in[1]});
+  }
+  Code code{Kind::Products, values_[leaves() + index].row};
+  int32_t* places[] = {&code.in[0], &code.in[1], &code.in[2], &code.index};
+  for (size_t i = 0; i < in.size(); ++i) *places[i] = operand(in[i], code.row);
+  for (const int32_t value : in) free_if_dead(value, index);
+  code.out = destination(leaves() + index);
+  code.products =
+      kernels().pairs.sums_of_products[sum.op == Op::subtract][sum.dtype == DType::Float64];
+  add_code(Kind::Products, code.row, 3 * cost_of(sum.op)) = code;
+  return true;
+}
+
+// The same with one product.
 bool TileCompiler::emit_product_sum(int32_t index) {
   const Instruction& sum = group_.instructions[index];
   if (sum.op != Op::add && sum.op != Op::subtract) return false;
+  if (emit_sum_of_products(index)) return true;
   for (int k = 0; k < 2; ++k) {
     const int32_t from = sum.in[k] - leaves();
     if (from < 0 || values_.folded(from) != index) continue;
@@ -228,20 +250,23 @@ std::pair<Fold, int32_t> TileCompiler::find_fold(Op op, DType dtype, int32_t val
 
 void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_t reduced,
                              int64_t inner, int32_t in, int32_t out) {
-  const bool direct = fold.accumulator == result;
+  const bool columns = inner > 1;
+  const bool direct = fold.accumulator == result && !(columns && fold.finish);
   const int64_t accumulator = size_of(fold.accumulator);
-  const TileKernel finish =
-      direct ? nullptr
-             : kernels().casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
+  const int64_t parts = columns ? fold.parts : 1;
+  const TileKernel cast =
+      kernels().casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
+  const TileKernel finish = direct ? nullptr : columns && fold.finish ? fold.finish : cast;
   const auto index = static_cast<int32_t>(program_.folds.size());
-  program_.folds.push_back({fold, finish, accumulator, size_of(value), reduced, inner});
+  program_.folds.push_back(
+      {fold, finish, accumulator, size_of(value), size_of(result), reduced, inner, parts});
   int32_t sums = out;
-  if (!direct && inner == 1) {
+  if (!direct && !columns) {
     sums = take_register(true, accumulator);
     give_register(true, accumulator, sums);
   } else if (!direct) {
     sums = new_place();
-    program_.registers.push_back({sums, inner * accumulator});
+    program_.registers.push_back({sums, parts * inner * accumulator});
   }
   Code& code = add_code(Kind::Fold, true, 0.2 * static_cast<double>(reduced * inner));
   code.index = index;

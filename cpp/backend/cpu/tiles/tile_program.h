@@ -21,6 +21,7 @@ struct TileProgram {
     Call,          // out = call(in[0], in[1], in[2]), for all entries of the value
     Rows,          // out = over_rows(in[0], in[1], in[2]), for rows of `row_length`
     Pair,          // out, in[1] = pair(in[0])
+    Products,      // out = products(in[0], in[1], in[2], place `index`)
     Fold,          // folds[index] of in[0] into out; in[1] has the accumulators
     Gather,        // out = gathers[index]
     Scatter,       // scatters[index] = in[0]
@@ -38,6 +39,7 @@ struct TileProgram {
       TileKernel call = nullptr;
       RowKernel over_rows;
       PairKernel pair;
+      ProductsKernel products;
       InterleaveKernel interleave;
       DeinterleaveKernel deinterleave;
     };
@@ -49,7 +51,9 @@ struct TileProgram {
     TileKernel finish;    // null: the accumulators are the result
     int64_t accumulator;  // bytes
     int64_t value;        // bytes
+    int64_t result;       // bytes
     int64_t reduced, inner;
+    int64_t parts;  // sets of accumulators of each row, one after the other
   };
   // Contiguous memory of a slot; its address advances with the tiles.
   struct Direct {
@@ -57,6 +61,14 @@ struct TileProgram {
     int32_t slot;
     int64_t offset;   // bytes
     int64_t per_row;  // bytes
+  };
+  // Rows of memory of `entries` elements, which every tile reads within one of them.
+  struct Segmented {
+    int32_t place;
+    int32_t slot;
+    int64_t offset;   // bytes
+    int64_t element;  // bytes
+    Axes axes;        // of the rows
   };
   struct Strided {
     int32_t slot;
@@ -94,6 +106,7 @@ struct TileProgram {
   int64_t row_length = 1;  // row length of the group; `length` may be larger
   int64_t tile = 0;        // rows per tile; the last tile may have fewer
   int64_t align = 1;       // tiles begin at multiples of this many rows
+  int64_t segment = 0;     // elements in each row of `segments`, a multiple of a tile; 0: none
   int32_t places = 0;
   int64_t scratch_bytes = 0;
   double cost = 0;       // estimated nanoseconds per row
@@ -102,6 +115,7 @@ struct TileProgram {
   std::vector<Code> code;
   std::vector<RowFold> folds;
   std::vector<Direct> directs;
+  std::vector<Segmented> segments;
   std::vector<Strided> gathers;
   std::vector<Strided> scatters;
   std::vector<Interleaved> interleaves;

@@ -103,10 +103,25 @@ class Ahead {
 
 }  // namespace
 
+void TileFrame::place_segments(int64_t first) {
+  const int64_t element = first * program_.length;
+  const int64_t column = element % program_.segment;
+  for (const auto& s : program_.segments) {
+    char* at = slots_.at(s.slot) + s.offset + column * s.element;
+    int64_t row = element / program_.segment;
+    for (int i = s.axes.rank - 1; i > 0; --i) {
+      at += row % s.axes.dim[i] * s.axes.stride[i] * s.element;
+      row /= s.axes.dim[i];
+    }
+    place_[s.place] = at + row * s.axes.stride[0] * s.element;
+  }
+}
+
 Problem TileFrame::run(int64_t first, int64_t n) {
   for (size_t i = 0; i < program_.directs.size(); ++i) {
     place_[program_.directs[i].place] = base_[i] + first * program_.directs[i].per_row;
   }
+  if (program_.segment) place_segments(first);
   if (!program_.streams) return run_code(first, n, [] {});
   Ahead ahead(program_, base_, first + n, n);
   return run_code(first, n, [&] { ahead.advance(); });
@@ -130,6 +145,10 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
       case TileProgram::Kind::Pair:
         problem =
             code.pair(place_[code.out], place_[code.in[1]], place_[code.in[0]], entries[code.row]);
+        break;
+      case TileProgram::Kind::Products:
+        problem = code.products(place_[code.out], place_[code.in[0]], place_[code.in[1]],
+                                place_[code.in[2]], place_[code.index], entries[code.row]);
         break;
       case TileProgram::Kind::Fold:
         fold(code, n);
@@ -186,16 +205,20 @@ void TileFrame::fold(const TileProgram::Code& code, int64_t rows) {
   const auto& f = program_.folds[code.index];
   const char* values = place_[code.in[0]];
   char* sums = place_[code.in[1]];
-  fill_identity(f.fold, sums, rows * f.inner);
+  char* out = place_[code.out];
+  fill_identity(f.fold, sums, rows * f.parts * f.inner);
   if (f.inner == 1) {
     f.fold.rows(values, rows, f.reduced, sums);
   } else {
+    const int64_t part = f.inner * f.accumulator;
     for (int64_t r = 0; r < rows; ++r) {
-      f.fold.columns(values + r * f.reduced * f.inner * f.value, f.reduced, f.inner,
-                     sums + r * f.inner * f.accumulator);
+      char* row = sums + r * f.parts * part;
+      f.fold.columns(values + r * f.reduced * f.inner * f.value, f.reduced, f.inner, row);
+      if (f.parts == 1) continue;
+      f.finish(out + r * f.inner * f.result, row, row + part, row + 2 * part, f.inner);
     }
   }
-  if (f.finish) f.finish(place_[code.out], sums, nullptr, nullptr, rows * f.inner);
+  if (f.finish && f.parts == 1) f.finish(out, sums, nullptr, nullptr, rows * f.inner);
 }
 
 }  // namespace pullback

@@ -29,6 +29,7 @@ class TileFrame {
  private:
   template <class Between>
   Problem run_code(int64_t first, int64_t n, Between&& between);
+  void place_segments(int64_t first);
   void fill();
   void fill(size_t number);  // a splat
   Problem refuse(const TileProgram::Code& code, int problem, int64_t rows);

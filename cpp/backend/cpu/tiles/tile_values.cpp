@@ -186,8 +186,8 @@ void TileValues::find_folded() {
   for (const Reduction& r : group_.reductions) find(r.op, r.value, kEnd);
 }
 
-// Finds products that one sum or difference alone reads. Operands over rows have kernels of their
-// own.
+// Finds products that one sum or difference alone reads, one or both of its operands. Operands over
+// rows have kernels of their own.
 void TileValues::find_product_sums(const std::vector<int32_t>& uses) {
   for (int32_t i = 0; i < static_cast<int32_t>(folded_.size()); ++i) {
     const Instruction& sum = group_.instructions[i];
@@ -197,16 +197,19 @@ void TileValues::find_product_sums(const std::vector<int32_t>& uses) {
     const auto fits = [&](int32_t value) {
       return sum.row || !info_[value].row || info_[value].constant;
     };
-    for (int k = 0; k < 2; ++k) {
-      const int32_t index = sum.in[k] - leaves();
-      if (index < 0 || uses[sum.in[k]] > 1 || !fits(sum.in[1 - k])) continue;
+    const auto is_product = [&](int32_t value) {
+      const int32_t index = value - leaves();
+      if (index < 0 || uses[value] > 1) return false;
       const Instruction& product = group_.instructions[index];
-      if (product.op != Op::multiply || product.row != sum.row || !fits(product.in[0]) ||
-          !fits(product.in[1]) || stored_between(index, i)) {
-        continue;
+      return product.op == Op::multiply && product.row == sum.row && fits(product.in[0]) &&
+             fits(product.in[1]) && !stored_between(index, i);
+    };
+    const bool products[] = {is_product(sum.in[0]), is_product(sum.in[1])};
+    for (int k = 0; k < 2; ++k) {
+      if (products[k] && (products[1 - k] || fits(sum.in[1 - k]))) {
+        folded_[sum.in[k] - leaves()] = i;
+        if (!products[1 - k]) break;
       }
-      folded_[index] = i;
-      break;
     }
   }
 }
