@@ -886,13 +886,16 @@ def call_with_rule(
     """Call a function that custom_gradient decorates; `values` are its arguments by name."""
 
 def callback(
-    f: collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic]],
+    f: collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic] | None],
     inputs: collections.abc.Sequence[pullback._typing.TensorLike],
     dtype: numpy.typing.DTypeLike,
     shape: pullback._typing.Shape,
     takes_batches: bool = False,
+    in_place: bool = False,
 ) -> Tensor:
-    """Call a Python function on the values of tensors when the result is evaluated."""
+    """Call a Python function on the values of tensors when the result is evaluated. With
+    `in_place`, it receives the array of the result as its last argument and writes to it, and all
+    arrays are valid during the call only."""
 
 def cast(
     x: pullback._typing.TensorLike, dtype: numpy.typing.DTypeLike, copy: bool = False

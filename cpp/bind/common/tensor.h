@@ -18,6 +18,7 @@ namespace pullback {
 struct PyTensor {
   PyObject_HEAD Node* node;  // owned
   PyObject* weak_references;
+  bool is_part;  // made by an index that gives a view in NumPy
 };
 
 struct PyVariable {

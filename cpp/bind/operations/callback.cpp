@@ -1,4 +1,5 @@
 // PythonFunction: a callback that copies the inputs, calls a Python function and copies its result.
+// A function that keeps no array can work on the memory of the plan instead.
 // It takes the interpreter lock, which the run of the plan has released.
 #include "bind/operations/callback.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 class PythonFunction : public CallbackOrigin {
  public:
-  explicit PythonFunction(py::object f) : f_(std::move(f)) {}
+  PythonFunction(py::object f, bool in_place) : f_(std::move(f)), in_place_(in_place) {}
   // After the interpreter has ended, the Python object is leaked.
   ~PythonFunction() override {
     if (!Py_IsInitialized()) f_.release();
@@ -35,8 +36,13 @@ class PythonFunction : public CallbackOrigin {
 
  private:
   void run(std::span<const CallbackArray> in, const CallbackArray& out) {
-    py::tuple arguments(in.size());
-    for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
+    py::tuple arguments(in.size() + in_place_);
+    for (size_t k = 0; k < in.size(); ++k) arguments[k] = in_place_ ? view(in[k]) : copied(in[k]);
+    if (in_place_) {
+      arguments[in.size()] = view(out);
+      called([&] { return f_(*arguments); });
+      return;
+    }
     const py::object result = called([&] { return f_(*arguments); });
     // Public callers have converted the result; a NumPy scalar, for example, is not an array.
     if (!py::isinstance<py::array>(result)) {
@@ -51,36 +57,47 @@ class PythonFunction : public CallbackOrigin {
     if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
   }
 
+  static std::vector<py::ssize_t> shape_of(const CallbackArray& array) {
+    return {array.shape.begin(), array.shape.end()};
+  }
+
+  // An array on the same memory: the base object prevents a copy.
+  static py::array view(const CallbackArray& of) {
+    return py::array(numpy_dtype(of.dtype), shape_of(of), {}, of.data, py::none());
+  }
+
   // A copy, which the function may keep but not write to.
   static py::array copied(const CallbackArray& from) {
-    std::vector<py::ssize_t> shape;
-    for (int64_t d = 0; d < from.shape.rank; ++d) shape.push_back(from.shape[d]);
-    py::array out(numpy_dtype(from.dtype), shape);
+    py::array out(numpy_dtype(from.dtype), shape_of(from));
     if (out.nbytes()) std::memcpy(out.mutable_data(), from.data, out.nbytes());
     out.attr("flags").attr("writeable") = false;
     return out;
   }
 
   py::object f_;
+  bool in_place_;
 };
 
 }  // namespace
 
 using ArrayFunction =
-    Typed<"collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic]]", py::function>;
+    Typed<"collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic] | None]",
+          py::function>;
 
 void bind_callback(py::module_& m) {
   m.def(
       "callback",
       [](const ArrayFunction& f, const std::vector<NodeRef>& inputs, DType dtype,
-         const Shape& shape, bool takes_batches) {
-        const Ref<CallbackOrigin> function(new PythonFunction(f));
+         const Shape& shape, bool takes_batches, bool in_place) {
+        const Ref<CallbackOrigin> function(new PythonFunction(f, in_place));
         function->takes_batches = takes_batches;
         return callback(inputs, dtype, shape, function);
       },
       py::arg("f"), py::arg("inputs"), py::arg("dtype"), py::arg("shape"),
-      py::arg("takes_batches") = false,
-      "Call a Python function on the values of tensors when the result is evaluated.");
+      py::arg("takes_batches") = false, py::arg("in_place") = false,
+      "Call a Python function on the values of tensors when the result is evaluated. With "
+      "`in_place`, it receives the array of the result as its last argument and writes to it, and "
+      "all arrays are valid during the call only.");
 }
 
 }  // namespace pullback

@@ -29,6 +29,8 @@ bool is_basic_entry(PyObject* entry) {
          !py::isinstance<py::array>(entry);
 }
 
+}  // namespace
+
 bool is_basic(PyObject* key) {
   if (!PyTuple_Check(key)) return is_basic_entry(key);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
@@ -36,6 +38,8 @@ bool is_basic(PyObject* key) {
   }
   return true;
 }
+
+namespace {
 
 // A function or class of pullback/_numpy/indexing.py, which imports this module; so it is looked up
 // at first use.
@@ -225,6 +229,36 @@ constexpr const char* kCopy = "; change a copy: y = x.copy(); y[...] = value";
        kCopy, ", or use a Variable");
 }
 
+bool is_temporary(PyObject* object) {
+#if PY_VERSION_HEX >= 0x030E0000  // a local variable does not count as a reference there
+  return PyUnstable_Object_IsUniqueReferencedTemporary(object);
+#else
+  return Py_REFCNT(object) == 1;
+#endif
+}
+
+// True if `x` is a part of a tensor that is still in use.
+bool whole_is_held(const Node* x) {
+  if (traits(x->op).kind != OpKind::View || x->inputs_count != 1) return false;
+  const Node* whole = x->in[0];
+  return whole->refs > whole->users || whole_is_held(whole);
+}
+
+// An assignment to a part changes nothing else. In a program written for NumPy, the value would be
+// lost without an error.
+void check_whole(PyObject* object, const Node* x) {
+  if (is_temporary(object)) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": this tensor has no name, so that the new value would be lost: a part of a tensor is not "
+         "a view; index once, z[i, j] = value");
+  }
+  if (reinterpret_cast<PyTensor*>(object)->is_part && whole_is_held(x)) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": this tensor is a part of another one, which would not change: it is not a view; assign "
+         "to the other one, z[i, j] = value, or change a copy: y = x.copy(); y[...] = value");
+  }
+}
+
 // Refuses assignment to a tensor that tapes or traces may refer to later.
 void check_assignable(PyObject* object, const Node* x) {
   if (Py_TYPE(object) != tensor_type) {
@@ -242,6 +276,7 @@ void check_assignable(PyObject* object, const Node* x) {
          kCopy);
   }
   if (variable_scope_active() && x->seq < variable_scope_since()) fail_outside();
+  check_whole(object, x);
 }
 
 // Refuses a new value that depends on an argument of vmap's function, for a tensor from outside of

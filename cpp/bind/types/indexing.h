@@ -7,6 +7,9 @@
 
 namespace pullback {
 
+// True for an index of integers, slices, None and Ellipsis only.
+bool is_basic(PyObject* key);
+
 // x[key]; raises IndexError.
 NodeRef get_item(const NodeRef& x, PyObject* key);
 

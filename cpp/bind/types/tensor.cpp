@@ -65,6 +65,7 @@ PyObject* wrap(const NodeRef& given) {
   if (!self) throw py::error_already_set();
   self->node = node.detach();
   self->weak_references = nullptr;
+  self->is_part = false;
   PyObject_GC_Track(self);
   return reinterpret_cast<PyObject*>(self);
 }

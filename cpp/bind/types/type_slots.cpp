@@ -123,7 +123,11 @@ Py_ssize_t length_slot(PyObject* self) {
 // --- indexing
 
 PyObject* subscript_slot(PyObject* self, PyObject* key) {
-  return guarded<PyObject*>(nullptr, [&] { return wrap(get_item(to_node(self, "index"), key)); });
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* part = wrap(get_item(to_node(self, "index"), key));
+    reinterpret_cast<PyTensor*>(part)->is_part = is_tensor(self) && is_basic(key);
+    return part;
+  });
 }
 
 // x[key] = value. A variable is assigned. The object of a tensor refers to a new node from then on;

@@ -173,17 +173,27 @@ def _type_of(one: Any) -> Type:
 
 
 def callback_operation(
-    f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...], takes_batches: bool = False
+    f: Any,
+    xs: Sequence[Any],
+    dtype: Any,
+    shape: tuple[int, ...],
+    takes_batches: bool = False,
+    in_place: bool = False,
 ) -> Tensor:
     """Return the call of `f` as an operation.
 
     Complex arrays are passed as real ones with a last axis of two parts. With `takes_batches`, `f`
-    may be called with a further first axis on all of its arguments.
+    may be called with a further first axis on all of its arguments. With `in_place`, `f` receives
+    the array of the result as its last argument, writes to it, and must not keep any of the arrays.
     """
     dtype = _core.dtype(dtype)
     complex_at = {k: x.dtype for k, x in enumerate(xs) if x.dtype.kind == "c"}
     if not complex_at and dtype.kind != "c":
-        return _core.callback(f, xs, dtype, shape, takes_batches)
+        return _core.callback(f, xs, dtype, shape, takes_batches, in_place)
+
+    def on_views(*arrays: Any) -> None:
+        own = [complex_at.get(k) for k in range(len(xs))] + [dtype if dtype.kind == "c" else None]
+        f(*(a if as_ is None else a.view(as_)[..., 0] for a, as_ in zip(arrays, own, strict=True)))
 
     def of_pairs(*arrays: Any) -> Any:
         inputs = list(arrays)
@@ -194,13 +204,14 @@ def callback_operation(
         answer = f(*inputs)
         return np.stack([answer.real, answer.imag], -1) if dtype.kind == "c" else answer
 
+    called = on_views if in_place else of_pairs
     inputs = list(xs)
     for k in complex_at:
         inputs[k] = _core.stack([_core.real(xs[k]), _core.imag(xs[k])], -1)
     if dtype.kind != "c":
-        return _core.callback(of_pairs, inputs, dtype, shape, takes_batches)
+        return _core.callback(called, inputs, dtype, shape, takes_batches, in_place)
     part = _core.real(_core.full((), 0, dtype)).dtype
-    pairs = _core.callback(of_pairs, inputs, part, (*shape, 2), takes_batches)
+    pairs = _core.callback(called, inputs, part, (*shape, 2), takes_batches, in_place)
     return _core.make_complex(pairs[..., 0], pairs[..., 1])
 
 

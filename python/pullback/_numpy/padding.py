@@ -230,6 +230,7 @@ def _called(
         moved = _core.transpose(x, order)
         rows = []
         for vector in _core.reshape(moved, (-1, moved.shape[-1])) if moved.size else ():
+            vector = _core.identity(vector)  # a tensor that `f` may write to
             answer = f(vector, width, k, options)
             rows.append(vector if answer is None else _core.constant(answer, x.dtype, "pad"))
         if rows:

@@ -28,8 +28,8 @@ def check_kept(x: Any, frame: FrameType, who: str) -> None:
             return
     raise TypeError(
         f"{who}: expected a tensor in a variable to write into, got the result of an expression; a "
-        "part of a tensor is a new tensor: write z[index] = value, or y = z[index], change y, and "
-        "then z[index] = y"
+        "part of a tensor is a new tensor: write z[index] = value, or y = z[index].copy(), change "
+        "y, and then z[index] = y"
     )
 
 

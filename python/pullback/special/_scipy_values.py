@@ -109,16 +109,28 @@ class ScipyFunction:
     def _value(self, *xs: Tensor) -> Tensor:
         function = getattr(scipy_special(self._name), self._name)
 
-        def evaluate(*arrays: Any) -> Any:
-            with np.errstate(all="ignore"):
-                out = function(*(self._arranged(*arrays) if self._arranged else arrays))
-            return np.ascontiguousarray(out if self._result is None else out[self._result], dtype)
+        def evaluate(*arrays: Any) -> None:
+            *given, out = arrays
+            try:
+                if self._arranged:
+                    given = self._arranged(*given)
+                with np.errstate(all="ignore"):
+                    if isinstance(function, np.ufunc):
+                        outs = [None] * function.nout
+                        outs[self._result or 0] = out
+                        function(*given, out=tuple(outs))
+                    else:
+                        results = function(*given)
+                        out[...] = results if self._result is None else results[self._result]
+            finally:
+                del arrays, given, out  # a traceback would keep them
+                outs = []
 
         variables = xs[len(self._orders) :]
         is_complex = self._is_complex or any(x.dtype.kind == "c" for x in variables)
         dtype = np.dtype("complex128" if is_complex else "float64")
         shape = np.broadcast_shapes(*(x.shape for x in xs))
-        return callback_operation(evaluate, xs, dtype, shape, takes_batches=True)
+        return callback_operation(evaluate, xs, dtype, shape, takes_batches=True, in_place=True)
 
     def _tangent(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         orders = len(self._orders)

@@ -97,6 +97,9 @@ def test_what_a_variable_refers_to_can_be_written_to() -> None:
     np.add.at(parts["y"], 0, 1.0)
     rows[0].fill(1.0)
     row = y[0]
+    with pytest.raises(TypeError, match="a part of another one"):
+        np.copyto(row, 1.0)
+    row = y[0].copy()
     np.copyto(row, 1.0)
     y[0] = row
     assert holder.y.tolist() == parts["y"].tolist() == [1.0, 0.0]
@@ -111,3 +114,42 @@ def test_a_statement_that_sorts_in_numpy_is_an_error() -> None:
         y.partition(1)
     z = y.sort()
     assert [pb.max(y.partition(1)[:1]).item(), *z.tolist()] == [1.0, 1.0, 2.0, 3.0]
+
+
+def test_a_write_into_a_part_is_an_error_if_the_whole_would_miss_it() -> None:
+    """NumPy's parts are views; a lost write would be a wrong gradient."""
+    z = pb.zeros((2, 2))
+    for write in ("z[0][1] = 1.0", "z.T[0] = 1.0", "z.reshape(-1)[0] = 1.0"):
+        with pytest.raises(TypeError, match="this tensor has no name"):
+            exec(write)
+    row, inner = z[0], z[0][1:]
+    for part in (row, inner, *z):
+        with pytest.raises(TypeError, match="a part of another one"):
+            part[0] = 1.0
+    assert not z.numpy().any()
+
+
+def test_a_write_into_a_copy_changes_the_copy() -> None:
+    """As in NumPy: parts by arrays are copies, and a part whose whole is gone is a tensor."""
+    x = np.arange(4.0).reshape(2, 2)
+
+    def f(x: Any) -> Any:
+        parts = [
+            x[[0]],
+            np.take(x, 1, axis=0),
+            x.flatten(),
+            x[0].copy(),
+            (x * 2.0)[1],
+            np.tile(x, 2),
+        ]
+        for part in parts:
+            part[0] = x[0, 1]
+        return sum(np.sum(part * part) for part in parts)
+
+    found = pb.grad(f)(x).numpy()
+    h = 1e-6
+    for i, j in np.ndindex(2, 2):
+        step = np.zeros((2, 2))
+        step[i, j] = h
+        slope = (f(x + step) - f(x - step)) / (2 * h)
+        assert np.isclose(found[i, j], slope, rtol=1e-7, atol=1e-7)
