@@ -91,12 +91,10 @@ std::vector<NodeRef> GraphCopy::rebind(std::vector<NodeRef> roots, const Replace
   const bool share = graph_->extent == ClosedGraph::Extent::Recorded;
   const Subgraph subgraph(
       std::move(roots), from,
-      [&](const Node* node) {
-        return rules_since(node, since) || (!share && graph_->owns(node));
-      },
+      [&](const Node* node) { return rules_since(node, since) || (!share && graph_->owns(node)); },
       [&](const Node* node) { return node->seq >= since || graph_->may_copy(node); });
-  std::vector<NodeRef> out = subgraph.rebuild(
-      to, [&](size_t, const Node* node, auto below) { return copy(node, below); });
+  std::vector<NodeRef> out =
+      subgraph.rebuild(to, [&](size_t, const Node* node, auto below) { return copy(node, below); });
   return around_ ? around_->rebind(std::move(out), {}, since) : out;
 }
 

@@ -260,8 +260,8 @@ TensorType type_of(const Node* node) { return {node->dtype, node->shape}; }
 std::vector<uint8_t> inputs_in_use(const LoopRequest& request) {
   const Body& body = *request.body.body;
   const bool all = body.holds_rules && !request.replayed.body;
-  const size_t kept = all ? body.inputs.size() - request.body.captured
-                          : static_cast<size_t>(request.form.carries);
+  const size_t kept =
+      all ? body.inputs.size() - request.body.captured : static_cast<size_t>(request.form.carries);
   std::vector<Node*> reached;
   walk(pointers(body.roots), &reached, [](const Node* node) { return node->inputs(); });
   const std::unordered_set<const Node*> in_use(reached.begin(), reached.end());

@@ -166,11 +166,9 @@ void bind_rules(py::module_& m) {
       "batched",
       [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
          int64_t count, uint64_t first) {
-        return batched(std::move(roots),
-                       {std::move(inputs), std::move(batches), count, first});
+        return batched(std::move(roots), {std::move(inputs), std::move(batches), count, first});
       },
-      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
-      py::arg("first"),
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"), py::arg("first"),
       "Rebuild the roots for all entries of `batches` in place of `inputs`, along a first axis.");
   m.def(
       "batched_or_each",

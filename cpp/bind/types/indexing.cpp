@@ -248,9 +248,10 @@ bool whole_is_held(const Node* x) {
 // lost without an error.
 void check_whole(PyObject* object, const Node* x) {
   if (is_temporary(object)) {
-    fail(ErrorKind::Type, "item assignment", user_place(),
-         ": this tensor has no name, so that the new value would be lost: a part of a tensor is not "
-         "a view; index once, z[i, j] = value");
+    fail(
+        ErrorKind::Type, "item assignment", user_place(),
+        ": this tensor has no name, so that the new value would be lost: a part of a tensor is not "
+        "a view; index once, z[i, j] = value");
   }
   if (reinterpret_cast<PyTensor*>(object)->is_part && whole_is_held(x)) {
     fail(ErrorKind::Type, "item assignment", user_place(),
