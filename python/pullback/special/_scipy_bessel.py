@@ -10,7 +10,7 @@ from .._base.checks import integer_orders
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
-from ._scipy_values import ScipyFunction
+from ._scipy_values import ScipyFunction, all_results
 
 
 def _half(first: Any, second: Any, sign: float) -> list[Any]:
@@ -413,4 +413,4 @@ def airy(z: TensorLike, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     >>> pb.special.airy([0.0, 1.0])[0]
     Tensor([0.35502806, 0.13529241], dtype=float32)
     """
-    return _ai(z), _ai_slope(z), _bi(z), _bi_slope(z)
+    return all_results((_ai, _ai_slope, _bi, _bi_slope), z)

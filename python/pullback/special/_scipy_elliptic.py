@@ -9,7 +9,7 @@ from .. import _core
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
-from ._scipy_values import ScipyFunction
+from ._scipy_values import ScipyFunction, all_results
 
 # Each step of the duplication reduces the relative distance of the arguments to a quarter or less.
 _STEPS = 12
@@ -238,5 +238,5 @@ def ellipj(u: TensorLike, m: TensorLike, /) -> tuple[Tensor, Tensor, Tensor, Ten
     >>> pb.special.ellipj([0.5, 1.0], 0.5)[0]
     Tensor([0.47075048, 0.8030018 ], dtype=float32)
     """
-    sn, cn, dn, phi = (f(u, m, takes_complex=False) for f in (_sn, _cn, _dn, _phi))
+    sn, cn, dn, phi = all_results((_sn, _cn, _dn, _phi), u, m, takes_complex=False)
     return sn, cn, dn, phi

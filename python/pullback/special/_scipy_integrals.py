@@ -11,7 +11,7 @@ from .._base.composite import composite
 from .._base.domains import nan_unless
 from .._core import Tensor
 from .._typing import TensorLike
-from ._scipy_values import ScipyFunction
+from ._scipy_values import ScipyFunction, all_results
 
 # Beyond this |z|, 25 terms of an asymptotic series are as exact as float64.
 _FAR = 7.0
@@ -257,7 +257,7 @@ def sici(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.sici([0.5, 1.0])[0]
     Tensor([0.4931074 , 0.94608307], dtype=float32)
     """
-    return _si(z), _ci(z)
+    return all_results((_si, _ci), z)
 
 
 @composite
@@ -290,7 +290,7 @@ def shichi(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.shichi([0.5, 1.0])[0]
     Tensor([0.50699675, 1.0572509 ], dtype=float32)
     """
-    return _shi(z), _chi(z)
+    return all_results((_shi, _chi), z)
 
 
 @composite
@@ -323,7 +323,7 @@ def fresnel(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.fresnel([0.5, 1.0])[0]
     Tensor([0.06473243, 0.43825915], dtype=float32)
     """
-    return _fresnel_s(z), _fresnel_c(z)
+    return all_results((_fresnel_s, _fresnel_c), z)
 
 
 @composite

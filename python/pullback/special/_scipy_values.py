@@ -65,6 +65,16 @@ class ScipyFunction:
 
     def __call__(self, *args: Any, takes_complex: bool = True) -> Tensor:
         """Return the result for arguments that broadcast."""
+        tensors, dtype = self._converted(args, takes_complex)
+        return _rounded(self.of_float64(*tensors), dtype)
+
+    def of_float64(self, *tensors: Any) -> Tensor:
+        """Return the result in float64 or complex128."""
+        made: Tensor = self._operation(*self._operands(tensors))
+        return made
+
+    def _converted(self, args: Sequence[Any], takes_complex: bool) -> tuple[list[Any], Any]:
+        """Return the arguments as tensors, and the dtype of the result."""
         who = self._name
         tensors = [_operand(x, who) for x in args]
         arrays = [x for x, given in zip(tensors, args, strict=True) if _has_dtype(given)]
@@ -82,13 +92,9 @@ class ScipyFunction:
         tensors[:orders] = [
             _order(x, who, n) for x, n in zip(tensors[:orders], self._orders, strict=True)
         ]
-        y = self.of_float64(*tensors)
-        if y.dtype.kind == "c" and dtype.kind != "c":
-            dtype = _core.promote(dtype, np.dtype("complex64"))
-        return _core.cast(y, dtype)
+        return tensors, dtype
 
-    def of_float64(self, *tensors: Any) -> Tensor:
-        """Return the result in float64 or complex128."""
+    def _operands(self, tensors: Sequence[Any]) -> list[Any]:
         try:
             shape = np.broadcast_shapes(*(x.shape for x in tensors))
         except ValueError:
@@ -103,10 +109,13 @@ class ScipyFunction:
             operands[k] = (
                 _core.reshape(x, (1,) * len(shape)) if single else _core.broadcast_to(x, shape)
             )
-        made: Tensor = self._operation(*operands)
-        return made
+        return operands
 
     def _value(self, *xs: Tensor) -> Tensor:
+        return self._computed(xs)
+
+    def _computed(self, xs: Sequence[Tensor], count: int | None = None) -> Tensor:
+        """Return the value; with `count`, all of as many results along a last axis."""
         function = getattr(scipy_special(self._name), self._name)
 
         def evaluate(*arrays: Any) -> None:
@@ -115,7 +124,9 @@ class ScipyFunction:
                 if self._arranged:
                     given = self._arranged(*given)
                 with np.errstate(all="ignore"):
-                    if isinstance(function, np.ufunc):
+                    if count is not None:
+                        function(*given, out=tuple(out[..., k] for k in range(count)))
+                    elif isinstance(function, np.ufunc):
                         outs = [None] * function.nout
                         outs[self._result or 0] = out
                         function(*given, out=tuple(outs))
@@ -130,6 +141,8 @@ class ScipyFunction:
         is_complex = self._is_complex or any(x.dtype.kind == "c" for x in variables)
         dtype = np.dtype("complex128" if is_complex else "float64")
         shape = np.broadcast_shapes(*(x.shape for x in xs))
+        if count is not None:
+            shape = (*shape, count)
         return callback_operation(evaluate, xs, dtype, shape, takes_batches=True, in_place=True)
 
     def _tangent(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
@@ -138,6 +151,35 @@ class ScipyFunction:
         terms = [slope * t for slope, t in zip(slopes, tangents[orders:], strict=True)]
         # An order has an answer, so that the rule of `_order` is called, which raises.
         return reduce(_core.add, [*terms, *(0.0 * t for t in tangents[:orders])])
+
+
+def all_results(
+    functions: Sequence[ScipyFunction], *args: Any, takes_complex: bool = True
+) -> tuple[Tensor, ...]:
+    """Return all results of one function, in order, with values of one call of SciPy."""
+    first = functions[0]
+    tensors, dtype = first._converted(args, takes_complex)
+    operands = first._operands(tensors)
+    packed = first._computed(operands, len(functions))
+    return tuple(
+        _rounded(
+            custom_gradient(_constantly(packed[..., k]), jvp=one._tangent, verify="never")(
+                *operands
+            ),
+            dtype,
+        )
+        for k, one in enumerate(functions)
+    )
+
+
+def _constantly(value: Tensor) -> Callable[..., Tensor]:
+    return lambda *xs: value
+
+
+def _rounded(y: Tensor, dtype: Any) -> Tensor:
+    if y.dtype.kind == "c" and dtype.kind != "c":
+        dtype = _core.promote(dtype, np.dtype("complex64"))
+    return _core.cast(y, dtype)
 
 
 def _has_dtype(x: Any) -> bool:
