@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._base.checks import integer_orders
 from .._base.composite import composite
@@ -22,8 +24,21 @@ def _times(factor: Any, function: ScipyFunction, *arguments: Any) -> Any:
     return _core.where(factor == 0, 0, factor * function.of_float64(*arguments))
 
 
+def _not_too_far(a: Any, b: Any, z: Any) -> tuple[Any, Any, Any]:
+    """Return arguments with the same result for which SciPy's series ends.
+
+    It does not at some z above 1e10, where all but polynomials overflow.
+    """
+    if z.dtype.kind == "f":
+        z = np.where((z > 1e10) & ((a > 0) | (a != np.floor(a))), 1e10, z)
+    return a, b, z
+
+
 _hyp1f1: ScipyFunction = ScipyFunction(
-    "hyp1f1", lambda a, b, z: [_times(a / b, _hyp1f1, a + 1, b + 1, z)], ("a", "b")
+    "hyp1f1",
+    lambda a, b, z: [_times(a / b, _hyp1f1, a + 1, b + 1, z)],
+    ("a", "b"),
+    arranged=_not_too_far,
 )
 _hyp2f1: ScipyFunction = ScipyFunction(
     "hyp2f1",

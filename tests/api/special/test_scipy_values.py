@@ -290,3 +290,10 @@ def test_far_derivatives_of_dawsn_and_struve() -> None:
     want = 2 / np.pi - h1 - h0 / x + 2 * h1 / x**2
     got = float(pb.grad(pb.grad(lambda t: pb.special.struve(1, t)))(pb.constant(np.float64(x))))
     assert got == pytest.approx(want, rel=1e-6)
+
+
+def test_hyp1f1_far_beyond_overflow_ends() -> None:
+    z = np.array([np.inf, 1e300, 1e11])
+    assert np.isinf(pb.special.hyp1f1(1.0, 0.5, z).numpy()).all()
+    polynomial = 1 - 4 * z[2] + 4 / 3 * z[2] ** 2
+    assert np.isclose(float(pb.special.hyp1f1(-2.0, 0.5, z[2])), polynomial, rtol=1e-14)
