@@ -413,4 +413,5 @@ def airy(z: TensorLike, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     >>> pb.special.airy([0.0, 1.0])[0]
     Tensor([0.35502806, 0.13529241], dtype=float32)
     """
-    return all_results((_ai, _ai_slope, _bi, _bi_slope), z)
+    ai, ai_slope, bi, bi_slope = all_results((_ai, _ai_slope, _bi, _bi_slope), z)
+    return ai, ai_slope, bi, bi_slope

@@ -257,7 +257,8 @@ def sici(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.sici([0.5, 1.0])[0]
     Tensor([0.4931074 , 0.94608307], dtype=float32)
     """
-    return all_results((_si, _ci), z)
+    sine, cosine = all_results((_si, _ci), z)
+    return sine, cosine
 
 
 @composite
@@ -290,7 +291,8 @@ def shichi(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.shichi([0.5, 1.0])[0]
     Tensor([0.50699675, 1.0572509 ], dtype=float32)
     """
-    return all_results((_shi, _chi), z)
+    sine, cosine = all_results((_shi, _chi), z)
+    return sine, cosine
 
 
 @composite
@@ -323,7 +325,8 @@ def fresnel(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.fresnel([0.5, 1.0])[0]
     Tensor([0.06473243, 0.43825915], dtype=float32)
     """
-    return all_results((_fresnel_s, _fresnel_c), z)
+    sine, cosine = all_results((_fresnel_s, _fresnel_c), z)
+    return sine, cosine
 
 
 @composite
