@@ -153,7 +153,9 @@ class ScipyFunction:
         return reduce(_core.add, [*terms, *(0.0 * t for t in tangents[:orders])])
 
 
-def all_results(functions: Sequence[ScipyFunction], *args: Any, takes_complex: bool = True) -> tuple[Tensor, ...]:
+def all_results(
+    functions: Sequence[ScipyFunction], *args: Any, takes_complex: bool = True
+) -> tuple[Tensor, ...]:
     """Return all results of one function, in order, with values of one call of SciPy."""
     first = functions[0]
     tensors, dtype = first._converted(args, takes_complex)
