@@ -103,7 +103,7 @@ def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
 def setdiff1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     """Return the distinct values of `x` that `y` does not contain.
 
-    The shape of the result depends on values, so both inputs are evaluated at the call.
+    All NaN of `x` are one value, which `y` never contains. The shape of the result depends on values, so both inputs are evaluated at the call.
     Differentiable: the gradient of a value flows to its first occurrence.
 
     Parameters
@@ -129,7 +129,7 @@ def setdiff1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     Tensor([1, 3], dtype=int64)
     """
     one, other = _core.operands([x, y], "setdiff1d")
-    values = distinct(one, "setdiff1d").values
+    values = distinct(one, "setdiff1d", True).values
     alone = ~np.isin(values.numpy(), known_values(other, "setdiff1d"))
     return _core.take(values, np.flatnonzero(alone), 0, checked=True)
 
@@ -138,7 +138,7 @@ def setdiff1d(x: TensorLike, y: TensorLike, /) -> Tensor:
 def setxor1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     """Return the distinct values that exactly one of two arrays contains.
 
-    The shape of the result depends on values, so both inputs are evaluated at the call.
+    All NaN of one array are one value, which the other one never contains. The shape of the result depends on values, so both inputs are evaluated at the call.
     Differentiable: the gradient of a value flows to its first occurrence.
 
     Parameters
@@ -164,7 +164,7 @@ def setxor1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     Tensor([1, 2], dtype=int64)
     """
     two = _core.operands([x, y], "setxor1d")
-    both = _core.concat([distinct(one, "setxor1d").values for one in two], 0)
+    both = _core.concat([distinct(one, "setxor1d", True).values for one in two], 0)
     order = _core.argsort(both, 0).numpy()
     values = both.numpy()[order]
     differs = np.concatenate([[True], values[1:] != values[:-1], [True]])

@@ -75,7 +75,8 @@ def test_functions_that_ignore_nan() -> None:
 
 
 def test_sets() -> None:
-    for x, y in (([3, 1, 3, 2], [2, 5]), ([3.0, 1.0, np.nan], [1.0]), ([], [1.0])):
+    for x, y in (([3, 1, 3, 2], [2, 5]), ([3.0, 1.0, np.nan], [1.0]), ([], [1.0]),
+                 ([np.nan, np.nan, 2.0], [np.nan, np.nan])):  # fmt: skip
         same(pb.setdiff1d(x, y), np.setdiff1d(x, y))
         same(pb.setxor1d(x, y), np.setxor1d(x, y))
     same(
