@@ -103,8 +103,9 @@ def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
 def setdiff1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     """Return the distinct values of `x` that `y` does not contain.
 
-    All NaN of `x` are one value, which `y` never contains. The shape of the result depends on values, so both inputs are evaluated at the call.
-    Differentiable: the gradient of a value flows to its first occurrence.
+    All NaN of `x` are one value, which `y` never contains. The shape of the result
+    depends on values, so both inputs are evaluated at the call. Differentiable: the gradient of a
+    value flows to its first occurrence.
 
     Parameters
     ----------
@@ -138,8 +139,9 @@ def setdiff1d(x: TensorLike, y: TensorLike, /) -> Tensor:
 def setxor1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     """Return the distinct values that exactly one of two arrays contains.
 
-    All NaN of one array are one value, which the other one never contains. The shape of the result depends on values, so both inputs are evaluated at the call.
-    Differentiable: the gradient of a value flows to its first occurrence.
+    All NaN of one array are one value, which the other one never contains. The shape of the
+    result depends on values, so both inputs are evaluated at the call. Differentiable: the gradient
+    of a value flows to its first occurrence.
 
     Parameters
     ----------
