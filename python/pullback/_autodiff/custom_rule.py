@@ -267,7 +267,7 @@ class RuleWithSecond:
         c·(J d) by the primals is what `second` returns for them if c is the upstream gradient, and
         its derivative by d is Jᵀ c, what the first rule returns.
         """
-        live = [k for k, t in enumerate(tangents) if t is not None]
+        live = [k for k, t in enumerate(tangents) if is_tensor(t)]
 
         def along(primals: Any, directions: Any) -> Any:
             def rule(*cotangents: Any) -> Any:

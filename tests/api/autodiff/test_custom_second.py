@@ -70,6 +70,15 @@ def test_derivatives_of_the_tangent():
     assert float(third(x)) == 0.0  # that of 1000 v u, by x
 
 
+def test_numbers_for_upstream():
+    f = pb.custom_gradient(
+        lambda x: (x, lambda g: 1.0 * g), second=lambda *_: (5.0, 0.0), intentional=True
+    )
+    one = pb.asarray(1.0)
+    assert float(pb.grad(pb.grad(f))(2.0)) == 5.0
+    assert float(pb.jvp(f, (one,), (one,))[1]) == 0.0
+
+
 def test_the_derivative_by_upstream_of_a_rule_with_several_arguments():
     f = product(verify="always")
     x, y, a, b = (pb.asarray(v) for v in (3.0, 5.0, 0.5, 0.25))
