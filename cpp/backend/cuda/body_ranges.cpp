@@ -34,10 +34,6 @@ Ranges of_arguments(const BodyPlan& body, const Ranges& inputs, const Ranges& re
   return out;
 }
 
-IntegerRange either(const IntegerRange& a, const IntegerRange& b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
-
 bool contains(const IntegerRange& range, const IntegerRange& other) {
   return range.low <= other.low && other.high <= range.high;
 }

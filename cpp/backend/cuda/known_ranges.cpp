@@ -32,10 +32,6 @@ IntegerRange fit(Wide low, Wide high, DType dtype) {
   return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
-IntegerRange either(const IntegerRange& a, const IntegerRange& b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
-
 bool is_whole(DType dtype) { return dtype == DType::Bool || is_integer(dtype); }
 
 IntegerRange product(const IntegerRange& a, const IntegerRange& b, DType dtype) {

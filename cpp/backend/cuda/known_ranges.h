@@ -3,6 +3,7 @@
 // ranges of the arguments of bodies are in body_ranges.h.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "backend/common/slots.h"
@@ -12,6 +13,11 @@ namespace pullback::cuda {
 
 // The dtypes of indices.
 inline bool is_index(DType dtype) { return dtype == DType::Int32 || dtype == DType::Int64; }
+
+// The smallest range that contains both.
+inline IntegerRange either(const IntegerRange& a, const IntegerRange& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
 
 class KnownRanges {
  public:

@@ -30,7 +30,7 @@ bool is_temporary(PyObject* object) {
 #endif
 }
 
-// True if `x` is a part of a tensor that is still in use.
+// True if `x` is a view of a tensor that is still in use.
 bool whole_is_held(const Node* x) {
   if (traits(x->op).kind != OpKind::View || x->inputs_count != 1) return false;
   const Node* whole = x->in[0];
@@ -46,10 +46,13 @@ void check_whole(PyObject* object, const Node* x) {
         ": this tensor has no name, so that the new value would be lost: a part of a tensor is not "
         "a view; index once, z[i, j] = value");
   }
-  if (reinterpret_cast<PyTensor*>(object)->is_part && whole_is_held(x)) {
+  // Other parts than those by an index are copies in NumPy, for example the result of take().
+  const bool is_view = reinterpret_cast<PyTensor*>(object)->is_part || x->op == Op::reshape ||
+                       x->op == Op::transpose;
+  if (is_view && whole_is_held(x)) {
     fail(ErrorKind::Type, "item assignment", user_place(),
-         ": this tensor is a part of another one, which would not change: it is not a view; assign "
-         "to the other one, z[i, j] = value, or change a copy: y = x.copy(); y[...] = value");
+         ": this tensor is a part or another shape of one that would not change: it is not a view; "
+         "assign to that one, z[i, j] = value, or change a copy: y = x.copy(); y[...] = value");
   }
 }
 

@@ -136,7 +136,7 @@ def flatten(self: Any) -> Tensor:
     >>> pb.constant([[1, 2], [3, 4]]).flatten()
     Tensor([1, 2, 3, 4], dtype=int64)
     """
-    return _core.reshape(self, (-1,) if self.size else (0,))
+    return _core.identity(_core.reshape(self, (-1,) if self.size else (0,)))
 
 
 def reshape(self: Any, *shape: Shape) -> Tensor:
