@@ -59,6 +59,44 @@ class BatchedGraph : public GraphCopy {
   Batching batching_;
 };
 
+// The rule of an operation that all entries share, since its value depends on no mapped argument.
+// Each entry would need a cotangent of its own if the rule referred to one.
+class SharedRule : public Rule {
+ public:
+  SharedRule(Ref<Rule> rule, std::vector<NodeRef> mapped)
+      : rule_(std::move(rule)), mapped_(std::move(mapped)) {
+    name = rule_->name;
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const uint64_t since = next_seq();
+    std::vector<Cotangent> answers = rule_->apply(call);
+    std::vector<Node*> roots, below;
+    for (const Cotangent& c : answers) {
+      if (c.value) roots.push_back(c.value.get());
+    }
+    walk(std::span<Node* const>(roots), &below, [&](const Node* node) {
+      const bool inside = node->flags & kTraced || node->seq >= since;
+      return inside ? node->inputs() : std::span<Node* const>();
+    });
+    for (Node* node : below) {
+      if (std::ranges::find(mapped_, node, &NodeRef::get) != mapped_.end()) {
+        fail(ErrorKind::NotImplemented, "vmap: the gradient rule ", name,
+             " refers to a mapped argument on which the value of its function does not depend; "
+             "pass it to the function as an argument");
+      }
+      if (rules_since(node, since) && by_users_rule(node)) {
+        node->rule = new SharedRule(node->rule, mapped_);
+      }
+    }
+    return answers;
+  }
+
+ private:
+  const Ref<Rule> rule_;
+  const std::vector<NodeRef> mapped_;
+};
+
 void check(const Batching& batching) {
   if (batching.inputs.size() != batching.batches.size()) {
     fail(ErrorKind::Value, "batched: expected ", static_cast<int64_t>(batching.inputs.size()),
@@ -149,6 +187,10 @@ std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs
     out.push_back(at == Subgraph::kOutside ? Made{subgraph.roots()[k], false} : made[at]);
   }
   return out;
+}
+
+void refuse_mapped(Node* node, const Batching& batching) {
+  if (by_users_rule(node)) node->rule = new SharedRule(node->rule, batching.inputs);
 }
 
 Ref<Rule> batched_rule(const Node* node, const Batching& batching) {

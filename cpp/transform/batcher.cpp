@@ -74,7 +74,6 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   }
   if (always_true(node)) return {first_entry(), false};
   const bool draws_anew = draws_since(node, batching_.first);
-  const bool ruled = rules_since(node, batching_.first);
   if (traits(node->op).step == StepKind::Random && draws_anew) return {drawn()};
   const bool differs =
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
@@ -97,7 +96,7 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
     }
     return {NodeRef(const_cast<Node*>(node))};  // placeholder; its outputs are in controls_
   }
-  if (traits(node->op).step == StepKind::Control && (differs || draws_anew || ruled)) {
+  if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
     controls_[node] = batched_control(node, in, batching_);
     return {NodeRef(const_cast<Node*>(node))};  // placeholder; its outputs are in controls_
   }
@@ -105,10 +104,12 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
       found != controls_.end()) {
     return made_of(found->second[node->output]);
   }
-  if (!differs && !ruled) {
+  if (!differs) {
     std::vector<Node*> inputs;
     for (size_t k = 0; k < in.size(); ++k) inputs.push_back(input(k).get());
-    return {copy_node(node, inputs), false};
+    NodeRef copy = copy_node(node, inputs);
+    if (rules_since(node, batching_.first)) refuse_mapped(copy.get(), batching_);
+    return {std::move(copy), false};
   }
   if (by_users_rule(node)) return {with_rule()};
   NodeRef out = whole();

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pullback as pb
 
@@ -20,13 +21,10 @@ def programs(f: Callable[[Any, Any], Any]) -> Iterator[tuple[str, Callable[[Any,
     yield "scanned", lambda x, q: pb.scan(lambda c, t: (f(c, t), None), x, pb.reshape(q, (1,)))[0]
     yield "map", lambda x, q: pb.map(lambda t: f(x, t), pb.reshape(q, (1,)))[0]
     yield "cond", lambda x, q: pb.cond(x > 0, f, lambda x, q: x, x, q)
-    yield "vmap", lambda x, q: pb.vmap(lambda t: f(x, t))(pb.reshape(q, (1,)))[0]
-    yield (
-        "vmap of loop",
-        lambda x, q: pb.vmap(lambda t: pb.fori_loop(0, 1, lambda i, c: f(c, t), x))(
-            pb.reshape(q, (1,))
-        )[0],
-    )
+    yield "vmap", lambda x, q: pb.vmap(f)(pb.reshape(x, (1,)), pb.reshape(q, (1,)))[0]
+    yield "vmap of loop", lambda x, q: pb.vmap(
+        lambda x, q: pb.fori_loop(0, 1, lambda i, c: f(c, q), x)
+    )(pb.reshape(x, (1,)), pb.reshape(q, (1,)))[0]
     yield "loop in function", pb.function(lambda x, q: pb.fori_loop(0, 1, lambda i, c: f(c, q), x))
 
 
@@ -82,3 +80,24 @@ def test_a_rule_that_refers_to_the_scanned_entry_alone():
     assert np.isclose(float(pb.grad(f)(x, ts)), -0.24)
     mixed = pb.grad(lambda ts: pb.grad(f)(x, ts))(ts)
     np.testing.assert_allclose(mixed.numpy(), [-0.2, -0.6, 0.48], rtol=1e-14)
+
+
+def test_a_rule_of_what_all_entries_share() -> None:
+    """It cannot refer to a mapped argument; the value is computed once for all entries."""
+    x, q = pb.constant(0.6, "float64"), pb.constant([1.2, 0.4], "float64")
+    for f in (refers, applies):
+
+        def summed(x: Any, q: Any, f: Any = f) -> Any:
+            return pb.sum(pb.vmap(lambda t: f(x, t) * t)(q))
+
+        with pytest.raises(NotImplementedError, match="refers to a mapped argument"):
+            pb.grad(lambda x, q, g=summed: pb.grad(g)(x, q))(x, q)
+    calls = []
+
+    @pb.custom_gradient
+    def shared(x: Any) -> Any:
+        calls.append(0)
+        return pb.sin(x), lambda g: g * pb.cos(x)
+
+    found = pb.grad(lambda x: pb.sum(pb.vmap(lambda t: shared(x) * t)(q)))(x)
+    assert np.isclose(float(found), 1.6 * np.cos(0.6)) and len(calls) == 1

@@ -18,7 +18,7 @@ namespace pullback {
 struct PyTensor {
   PyObject_HEAD Node* node;  // owned
   PyObject* weak_references;
-  bool is_part;  // made by an index that gives a view in NumPy
+  PyObject* wholes;  // null, or weak references: NumPy's array would be a view of these objects
 };
 
 struct PyVariable {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"
 #include "bind/common/trace_checks.h"
 #include "graph/variable.h"
@@ -30,33 +31,54 @@ bool is_temporary(PyObject* object) {
 #endif
 }
 
-// True if `x` is a view of a tensor that is still in use.
-bool whole_is_held(const Node* x) {
-  if (traits(x->op).kind != OpKind::View || x->inputs_count != 1) return false;
-  const Node* whole = x->in[0];
-  return whole->refs > whole->users || whole_is_held(whole);
+bool is_alive(PyObject* weak_reference) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* object = nullptr;
+  if (PyWeakref_GetRef(weak_reference, &object) < 0) throw py::error_already_set();
+  Py_XDECREF(object);
+  return object != nullptr;
+#else
+  return PyWeakref_GetObject(weak_reference) != Py_None;
+#endif
 }
 
 // An assignment to a part changes nothing else. In a program written for NumPy, the value would be
 // lost without an error.
-void check_whole(PyObject* object, const Node* x) {
+void check_whole(PyObject* object) {
   if (is_temporary(object)) {
     fail(
         ErrorKind::Type, "item assignment", user_place(),
         ": this tensor has no name, so that the new value would be lost: a part of a tensor is not "
         "a view; index once, z[i, j] = value");
   }
-  // Other parts than those by an index are copies in NumPy, for example the result of take().
-  const bool is_view = reinterpret_cast<PyTensor*>(object)->is_part || x->op == Op::reshape ||
-                       x->op == Op::transpose;
-  if (is_view && whole_is_held(x)) {
+  PyObject* wholes = reinterpret_cast<PyTensor*>(object)->wholes;
+  for (Py_ssize_t k = 0; wholes && k < PyTuple_GET_SIZE(wholes); ++k) {
+    if (!is_alive(PyTuple_GET_ITEM(wholes, k))) continue;
     fail(ErrorKind::Type, "item assignment", user_place(),
-         ": this tensor is a part or another shape of one that would not change: it is not a view; "
-         "assign to that one, z[i, j] = value, or change a copy: y = x.copy(); y[...] = value");
+         ": this tensor is a part of another one, which would not change: it is not a view; change "
+         "a copy, y = x.copy(); y[...] = value, or assign to the other one, z[i, j] = value");
   }
 }
 
 }  // namespace
+
+void note_whole(PyObject* part, PyObject* whole) {
+  PyObject* outer = is_tensor(whole) ? reinterpret_cast<PyTensor*>(whole)->wholes : nullptr;
+  auto own = py::reinterpret_steal<py::object>(PyWeakref_NewRef(whole, nullptr));
+  if (!own) throw py::error_already_set();
+  Py_ssize_t count = 1;
+  for (Py_ssize_t k = 0; outer && k < PyTuple_GET_SIZE(outer); ++k) {
+    count += is_alive(PyTuple_GET_ITEM(outer, k));
+  }
+  PyObject* wholes = PyTuple_New(count);
+  if (!wholes) throw py::error_already_set();
+  PyTuple_SET_ITEM(wholes, 0, own.release().ptr());
+  for (Py_ssize_t k = 0, at = 1; at < count; ++k) {
+    PyObject* one = PyTuple_GET_ITEM(outer, k);
+    if (is_alive(one)) PyTuple_SET_ITEM(wholes, at++, Py_NewRef(one));
+  }
+  reinterpret_cast<PyTensor*>(part)->wholes = wholes;
+}
 
 void check_assignable(PyObject* object, const Node* x) {
   if (Py_TYPE(object) != tensor_type) {
@@ -74,7 +96,7 @@ void check_assignable(PyObject* object, const Node* x) {
          kCopy);
   }
   if (variable_scope_active() && x->seq < variable_scope_since()) fail_outside();
-  check_whole(object, x);
+  check_whole(object);
 }
 
 // A trace has tested the tensor already, and its placeholders of variables may be newer than a

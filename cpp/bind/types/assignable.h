@@ -1,4 +1,4 @@
-// Whether x[key] = value may change a tensor. Both functions raise TypeError otherwise.
+// Whether x[key] = value may change a tensor; TypeError otherwise.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -6,6 +6,9 @@
 #include "graph/node.h"
 
 namespace pullback {
+
+// Notes that `part` was made from `whole` by an index that gives a view in NumPy.
+void note_whole(PyObject* part, PyObject* whole);
 
 // Refuses a tensor that tapes or traces may refer to later, and a part of another tensor, whose
 // owner would expect that to change.

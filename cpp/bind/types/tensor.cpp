@@ -65,7 +65,7 @@ PyObject* wrap(const NodeRef& given) {
   if (!self) throw py::error_already_set();
   self->node = node.detach();
   self->weak_references = nullptr;
-  self->is_part = false;
+  self->wholes = nullptr;
   PyObject_GC_Track(self);
   return reinterpret_cast<PyObject*>(self);
 }
@@ -165,6 +165,7 @@ void tensor_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   if (tensor_self(object)->weak_references) PyObject_ClearWeakRefs(object);
   if (tensor_self(object)->node) release(std::exchange(tensor_self(object)->node, nullptr));
+  Py_XDECREF(tensor_self(object)->wholes);
   PyObject_GC_Del(object);
   Py_DECREF(type);
 }

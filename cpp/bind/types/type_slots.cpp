@@ -8,6 +8,7 @@
 #include "bind/common/tensor.h"
 #include "bind/common/trace_checks.h"
 #include "bind/operations/functions.h"
+#include "bind/types/assignable.h"
 #include "bind/types/indexing.h"
 #include "bind/types/ufunc.h"
 #include "graph/make.h"
@@ -124,9 +125,9 @@ Py_ssize_t length_slot(PyObject* self) {
 
 PyObject* subscript_slot(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&] {
-    PyObject* part = wrap(get_item(to_node(self, "index"), key));
-    reinterpret_cast<PyTensor*>(part)->is_part = is_tensor(self) && is_basic(key);
-    return part;
+    py::object part = stolen(wrap(get_item(to_node(self, "index"), key)));
+    if (is_basic(key)) note_whole(part.ptr(), self);
+    return part.release().ptr();
   });
 }
 
