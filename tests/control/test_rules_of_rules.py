@@ -22,9 +22,12 @@ def programs(f: Callable[[Any, Any], Any]) -> Iterator[tuple[str, Callable[[Any,
     yield "map", lambda x, q: pb.map(lambda t: f(x, t), pb.reshape(q, (1,)))[0]
     yield "cond", lambda x, q: pb.cond(x > 0, f, lambda x, q: x, x, q)
     yield "vmap", lambda x, q: pb.vmap(f)(pb.reshape(x, (1,)), pb.reshape(q, (1,)))[0]
-    yield "vmap of loop", lambda x, q: pb.vmap(
-        lambda x, q: pb.fori_loop(0, 1, lambda i, c: f(c, q), x)
-    )(pb.reshape(x, (1,)), pb.reshape(q, (1,)))[0]
+    yield (
+        "vmap of loop",
+        lambda x, q: pb.vmap(lambda x, q: pb.fori_loop(0, 1, lambda i, c: f(c, q), x))(
+            pb.reshape(x, (1,)), pb.reshape(q, (1,))
+        )[0],
+    )
     yield "loop in function", pb.function(lambda x, q: pb.fori_loop(0, 1, lambda i, c: f(c, q), x))
 
 
