@@ -18,7 +18,8 @@ struct Batching {
   std::vector<NodeRef> batches;  // for each placeholder, all entries along a first axis
   int64_t count = 0;             // number of entries
   // The number of the first node of a mapped function. Its random nodes draw for each entry, see
-  // BatchScope; its user-defined rules may refer to placeholders even if the values do not depend on them.
+  // BatchScope; its user-defined rules may refer to placeholders even if the values do not depend
+  // on them.
   uint64_t first = UINT64_MAX;
   // The entries of the first batch are masks: entry i is true at its element i alone. So they
   // select all rows or columns of a derivative.

@@ -43,7 +43,8 @@ struct BatchedInputs {
 };
 std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                  const Batching& batching);
-// Lets the rule of a node without a batch axis raise an error if its answers depend on placeholders.
+// Lets the rule of a node without a batch axis raise an error if its answers depend on
+// placeholders.
 void refuse_mapped(Node* node, const Batching& batching);
 // A rule for the whole batch around the rule of `node`, which handles one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);
