@@ -109,7 +109,8 @@ void test_around() {
   const Ref<GraphCopy> around(new GraphCopy(outer.graph, {at}));
   const Ref<GraphCopy> made(new GraphCopy(inner.graph, {outer.inner}, around));
   check_numbers(made->rebind({inner.inner}, {}, next_seq())[0], {9, 18}, "rebound to both");
-  check_numbers(made->rebind({outer.inner}, {}, next_seq())[0], {3, 6}, "rebound to the outer copy");
+  check_numbers(made->rebind({outer.inner}, {}, next_seq())[0], {3, 6},
+                "rebound to the outer copy");
 }
 
 void test_nothing_is_left() {
